@@ -92,9 +92,9 @@ it('an apply says how old a change request is, as the plan after it does', async
 });
 
 describe('where two environments want approvals', () => {
-  async function permitted(approvals: 'report' | 'request'): Promise<PipelineWorld> {
+  async function permitted(): Promise<PipelineWorld> {
     const world = await appliedWorld({
-      'flagkeel.yaml': `${PIPELINE_CONFIG}approvals: ${approvals}\n`,
+      'flagkeel.yaml': `${PIPELINE_CONFIG}approvals: request\n`,
       'flags/pay.yaml': flagSpec('pay'),
     });
     const { live } = world;
@@ -106,7 +106,7 @@ describe('where two environments want approvals', () => {
   }
 
   it('asks for both in one run, and does not take the request of one for that of the other', async () => {
-    const world = await permitted('request');
+    const world = await permitted();
     const { live, repository } = world;
     repository.commit('Raise pay', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
 
@@ -124,7 +124,7 @@ describe('where two environments want approvals', () => {
   });
 
   it('says of what uses a waiting segment that it waits for the segment, and remembers no request for it', async () => {
-    const world = await permitted('request');
+    const world = await permitted();
     const { live, repository } = world;
     repository.commit('Test pay', {
       'segments/beta.yaml': 'segment: beta\nenvironments: { production: { keys: [ana] } }\n',
